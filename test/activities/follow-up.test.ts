@@ -75,6 +75,15 @@ async function carriedOut(input: FollowUpInput & { now: number }, by = activitie
   if (result !== 'recorded') throw new Error(result);
   return order;
 }
+/** A worker whose question the processor answers, and which stands still while this happens. */
+const stalledWhile = (meanwhile: () => Promise<unknown>) =>
+  activities({
+    async findOperation(...asked) {
+      const answer = await processor.findOperation(...asked);
+      await meanwhile();
+      return answer;
+    },
+  });
 /** A processor that says nothing. */
 const deaf = () =>
   activities({ findOperation: () => Promise.resolve('unknown'), execute: () => Promise.resolve('unknown') });
@@ -498,13 +507,7 @@ describe('the watch for a late approval', () => {
     expect([await isWatched(id), mayBeApproved(stored, NOW), stored.follow_ups]).toEqual([false, true, []]);
     await change({ charged_back_amount: 0 });
     // Also when it comes while the processor is asked about the payment.
-    const charged_back = activities({
-      async findOperation(...asked) {
-        const approved = await processor.findOperation(...asked);
-        await change({ charged_back_amount: 40 });
-        return approved;
-      },
-    });
+    const charged_back = stalledWhile(async () => await change({ charged_back_amount: 40 }));
     expect(await charged_back.executeFollowUp({ ...input, now: NOW })).toEqual({ result: 'nothing', attention });
     expect((await view(id)).follow_ups).toEqual([]);
     await change({ charged_back_amount: 0 });
@@ -514,13 +517,9 @@ describe('the watch for a late approval', () => {
       id: reversalOrderId(transactionIdOf(other, 1)),
       requested_by: 'service',
     });
-    const overtaken = activities({
-      async findOperation(...asked) {
-        const approved = await processor.findOperation(...asked);
-        await activities().executeFollowUp({ ...of_other_try, now: NOW });
-        await database.db('transactions').where({ order_id: other }).update({ charged_back_amount: 40 });
-        return approved;
-      },
+    const overtaken = stalledWhile(async () => {
+      await activities().executeFollowUp({ ...of_other_try, now: NOW });
+      await database.db('transactions').where({ order_id: other }).update({ charged_back_amount: 40 });
     });
     expect(await overtaken.executeFollowUp({ ...of_other_try, now: NOW })).toMatchObject({ result: 'recorded' });
     // A chargeback of another attempt, which was paid, is no reason to wait.

@@ -57,6 +57,23 @@ const killedAtTheCharge = () =>
 /** A processor that says nothing. */
 const deaf = () =>
   withProcessor({ findOperation: () => Promise.resolve('unknown'), execute: () => Promise.resolve('unknown') });
+/** A processor whose customer has confirmed at the issuer. */
+const confirmed = () =>
+  withProcessor({
+    findOperation: async (...asked) => ({
+      ...((await processor.findOperation(...asked)) as OperationResult),
+      result: 'processing',
+    }),
+  });
+/** A worker whose question the processor answers, and which stands still while this happens. */
+const stalledWhile = (meanwhile: () => Promise<unknown>) =>
+  withProcessor({
+    async findOperation(...asked) {
+      const answer = await processor.findOperation(...asked);
+      await meanwhile();
+      return answer;
+    },
+  });
 const withProcessor = (over: Partial<Processor> = {}) =>
   createActivities({
     db: database.db,
@@ -289,19 +306,7 @@ describe('pollCharge', () => {
     const order = await activities.createAndCharge({ ...aCharge(await tokenOf('challenge')), now: NOW });
     const { id: transaction_id } = order.transactions[0]!;
     const asked = { order, transaction_id, now: NOW + MINUTE, poll_at: NOW + 2 * MINUTE };
-    const later = withProcessor({
-      findOperation: async (...question) => ({
-        ...((await processor.findOperation(...question)) as OperationResult),
-        result: 'processing',
-      }),
-    });
-    const slow = withProcessor({
-      async findOperation(...question) {
-        const challenge = await processor.findOperation(...question);
-        await later.pollCharge(asked);
-        return challenge;
-      },
-    });
+    const slow = stalledWhile(() => confirmed().pollCharge(asked));
     expect((await slow.pollCharge(asked)).transactions).toMatchObject([{ status: 'processing' }]);
     expect(await statuses(order.id)).toBe('processing processing');
   });
@@ -478,19 +483,8 @@ describe('endUnpaidOrder', () => {
   test('rules 4.9: an answer from before the customer has confirmed does not end what the processor owes since', async () => {
     const order = await activities.createAndCharge({ ...aCharge(await tokenOf('challenge')), now: NOW });
     const { id: transaction_id } = order.transactions[0]!;
-    const confirmed = withProcessor({
-      findOperation: async (...question) => ({
-        ...((await processor.findOperation(...question)) as OperationResult),
-        result: 'processing',
-      }),
-    });
-    const slow = withProcessor({
-      async findOperation(...question) {
-        const challenge = await processor.findOperation(...question);
-        await confirmed.pollCharge({ order, transaction_id, now: ending.now, poll_at: ending.now + MINUTE });
-        return challenge;
-      },
-    });
+    const poll = { order, transaction_id, now: ending.now, poll_at: ending.now + MINUTE };
+    const slow = stalledWhile(() => confirmed().pollCharge(poll));
     await slow.endUnpaidOrder({ order, ...ending });
     expect(await statuses(order.id)).toBe('processing processing');
   });
@@ -512,13 +506,7 @@ describe('endUnpaidOrder', () => {
   describe('while the processor is asked about a customer at the issuer', () => {
     const whileAsked = async (change: (order: OrderSnapshot) => Promise<unknown>) => {
       const order = await activities.createAndCharge({ ...aCharge(await tokenOf('challenge')), now: NOW });
-      const slow = withProcessor({
-        async findOperation(...asked) {
-          const answer = await processor.findOperation(...asked);
-          await change(order);
-          return answer;
-        },
-      });
+      const slow = stalledWhile(() => change(order));
       const versions = [order.version];
       return {
         order,
