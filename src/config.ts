@@ -449,16 +449,9 @@ export function postgresUrlWithPassword(
   postgres_url: string,
   { POSTGRES_PASSWORD_FILE: file }: Pick<Config, 'POSTGRES_PASSWORD_FILE'>,
 ): string {
-  if (file === undefined) return postgres_url;
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new Error(`POSTGRES_PASSWORD_FILE names a file that cannot be read: ${(error as Error).message}`, {
-      cause: error,
-    });
-  }
-  return withPassword(postgres_url, text);
+  return file === undefined
+    ? postgres_url
+    : withPassword(postgres_url, readNamedFile('POSTGRES_PASSWORD_FILE', file).toString());
 }
 
 /**
@@ -499,4 +492,13 @@ export function reachable(host: string): string {
 export function isLoopback(host: string): boolean {
   const address = host.replace(/^\[(.*)\]$/, '$1');
   return address === 'localhost' || (ipaddr.isValid(address) && ipaddr.process(address).range() === 'loopback');
+}
+
+/** The content of the file that a variable names. Throws an Error that names both when it cannot be read. */
+export function readNamedFile(variable: string, file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (cause) {
+    throw new Error(`${variable} names a file that cannot be read: ${file}`, { cause });
+  }
 }

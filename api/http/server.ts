@@ -1,10 +1,9 @@
-import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Express } from 'express';
-import { STOP_LIMITS_MS, isLoopback, type Config } from '../../src/config';
+import { STOP_LIMITS_MS, isLoopback, readNamedFile, type Config } from '../../src/config';
 import { Draining } from './draining';
 import { answerToRefused } from './errors';
 import { boundUnread, inOrder } from './unread-answers';
@@ -119,15 +118,7 @@ function readCertificate({ TLS_CERT_FILE, TLS_KEY_FILE }: ListenConfig): { cert:
   if (TLS_CERT_FILE === undefined && TLS_KEY_FILE === undefined) return undefined;
   if (TLS_CERT_FILE === undefined) throw new Error('TLS_KEY_FILE is set, TLS_CERT_FILE is not: TLS needs both.');
   if (TLS_KEY_FILE === undefined) throw new Error('TLS_CERT_FILE is set, TLS_KEY_FILE is not: TLS needs both.');
-  return { cert: readPem('TLS_CERT_FILE', TLS_CERT_FILE), key: readPem('TLS_KEY_FILE', TLS_KEY_FILE) };
-}
-
-function readPem(variable: string, file: string): Buffer {
-  try {
-    return readFileSync(file);
-  } catch (cause) {
-    throw new Error(`${variable} names a file that cannot be read: ${file}`, { cause });
-  }
+  return { cert: readNamedFile('TLS_CERT_FILE', TLS_CERT_FILE), key: readNamedFile('TLS_KEY_FILE', TLS_KEY_FILE) };
 }
 
 async function start(
