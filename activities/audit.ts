@@ -56,12 +56,11 @@ export async function auditPart(services: ActivityServices, input: TimeOfTry): P
   const heartbeats = setInterval(() => context.heartbeat(figures()), HEARTBEAT_EVERY_MS);
   try {
     await workForAPart(async () => {
+      // A restore may have begun since the slice before.
+      is_finished ||= await awaitsReconciliation(services.db);
       if (is_finished) return false;
       const began = performance.now();
       const { orders } = run.figures;
-      // A restore may have begun since the slice before.
-      is_finished = await awaitsReconciliation(services.db);
-      if (is_finished) return false;
       run = await auditSlice(services, run, now);
       const least_ms = ((run.figures.orders - orders) / services.audit_orders_per_second) * 1_000;
       await context.sleep(Math.max(0, least_ms - (performance.now() - began)));

@@ -13,7 +13,7 @@ import {
   type FollowUpKind,
 } from '../src/domain/follow-up';
 import { latestAttempt, type OrderSnapshot } from '../src/domain/order-snapshot';
-import { isApproved, isMismatch, isOutcomeMissing, isUndecided, outcomeOf } from '../src/domain/outcome';
+import { isApproved, isChallenge, isMismatch, isOutcomeMissing, isUndecided, outcomeOf } from '../src/domain/outcome';
 import { chargeIdempotencyKey, expectedCharge, isAnswerOverdue, mayLookUpLag } from '../src/domain/transaction';
 import { minorUnitsInWords, mismatchInWords, type LateApprovalWatch } from '../src/domain/waits';
 import { ORDER_MOVES, isFinal } from '../src/domain/transitions';
@@ -198,8 +198,8 @@ async function recordProcessorInitiated(
   }
   const found = await processor.findOperation(processor_key, {});
   // Only a charge has 3-D Secure: its key announces nothing.
-  const isChallenge = typeof found === 'object' && found.result === 'challenge';
-  const is_missing = isOutcomeMissing(found) && !isChallenge;
+  const is_challenge = typeof found === 'object' && found.result === 'challenge';
+  const is_missing = isOutcomeMissing(found) && !is_challenge;
   const announce = async () => {
     const announced_as = kind === 'chargeback' ? kind : ('reversal' as const);
     const operation = { order_id, kind: announced_as, processor_key, original_order_id, original_transaction_id };
@@ -326,8 +326,7 @@ async function reverseLateApproval(
   // The look-up lags only behind a notification or a charge.
   if (isUndecided(found, watch?.began ?? -Infinity, now)) {
     // The customer is still in 3-D Secure, or the processor does not know the charge yet.
-    const is_challenge = typeof found === 'object' && found.result === 'challenge';
-    return await postponePoll(db, watch, now, found === 'not_found' || is_challenge ? 'undecided' : 'unanswered');
+    return await postponePoll(db, watch, now, found === 'not_found' || isChallenge(found) ? 'undecided' : 'unanswered');
   }
   if (isApproved(found)) {
     const charged_back = await insertReversal(db, input);

@@ -2,7 +2,14 @@ import { moveAsPlanned } from '../src/db/orders/move-order';
 import { findPayment, recordMismatch, type Payment } from '../src/db/orders/transactions';
 import { isExpired } from '../src/domain/order';
 import { latestAttempt, transactionOf, withAnswered, type OrderSnapshot } from '../src/domain/order-snapshot';
-import { isApproved, isMismatch, isStillOpen, planOutcome, type ChargeOutcome } from '../src/domain/outcome';
+import {
+  isApproved,
+  isChallenge,
+  isMismatch,
+  isStillOpen,
+  planOutcome,
+  type ChargeOutcome,
+} from '../src/domain/outcome';
 import { orderPagePath } from '../src/domain/page-paths';
 import { chargeIdempotencyKey, chargeOperation, expectedCharge } from '../src/domain/transaction';
 import type { TransactionStatus } from '../src/domain/transitions';
@@ -110,8 +117,7 @@ export async function recordChargeOutcome(
   };
   const moved = await moveAsPlanned(db, order, moveFrom(statusIn(order)));
   // A challenge after expires_at is recorded, then the order expires.
-  const is_challenge = typeof outcome === 'object' && outcome.result === 'challenge';
-  const recorded = is_challenge ? await moveAsPlanned(db, moved, moveFrom('pending')) : moved;
+  const recorded = isChallenge(outcome) ? await moveAsPlanned(db, moved, moveFrom('pending')) : moved;
   if (isApproved(outcome) && statusIn(recorded) === 'error') {
     await workflows.follow_ups.startReversal({ transaction_id, now, with_declined: true });
     return recorded;

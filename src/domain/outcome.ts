@@ -55,7 +55,12 @@ export function isOutcomeMissing(outcome: ProcessorOutcome | 'not_found'): outco
 
 /** Whether the processor said that the outcome is still open. It holds only for what was recorded when it was asked. */
 export function isStillOpen(outcome: ProcessorOutcome | 'not_found'): boolean {
-  return typeof outcome === 'object' && (outcome.result === 'processing' || outcome.result === 'challenge');
+  return isChallenge(outcome) || (typeof outcome === 'object' && outcome.result === 'processing');
+}
+
+/** Whether the processor said that the customer has to go to the issuer, or is there. */
+export function isChallenge(outcome: ProcessorOutcome | 'not_found'): boolean {
+  return typeof outcome === 'object' && outcome.result === 'challenge';
 }
 
 /**
